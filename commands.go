@@ -1,0 +1,338 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+	kongcompletion "github.com/jotaen/kong-completion"
+
+	"github.com/llxsandbox/llxsandbox/argv"
+	"github.com/llxsandbox/llxsandbox/internal/config"
+	"github.com/llxsandbox/llxsandbox/internal/launch"
+	"github.com/llxsandbox/llxsandbox/internal/relay"
+	"github.com/llxsandbox/llxsandbox/internal/runner"
+	"github.com/llxsandbox/llxsandbox/platform"
+)
+
+// version is set by the release build.
+var version = ""
+
+// app is what every command shares.
+type app struct {
+	signals *runner.Signals
+	runner  *runner.Runner
+	env     config.Env
+	code    int // the exit code of a command that has no error
+}
+
+func newApp() *app {
+	signals := runner.Catch()
+	return &app{
+		signals: signals,
+		runner:  runner.New(signals, line, func(text string) { line("warning: " + text) }),
+		env:     config.NewEnv(os.Environ()),
+	}
+}
+
+// maxTaken is how often a launch takes the next name when the engine refuses one.
+const maxTaken = 10
+
+// maxReserved is how many names may be held by launches that have only just begun.
+const maxReserved = 1000
+
+// Run launches: gather, plan, reserve the container's name, carry out. If the engine
+// refuses the name all the same, another launch was faster: plan again with the next.
+func (c *runCmd) Run(a *app) error {
+	cfg, facts, err := a.gather(c.launchFlags, agentArgs(c.Args))
+	if err != nil {
+		return err
+	}
+	said := false
+	for taken, held := 0, 0; ; {
+		l, err := launch.Plan(cfg, &facts)
+		if err != nil {
+			return err
+		}
+		if l.Container != "" {
+			free, err := runner.Reserve(facts.Join(facts.RuntimeDir, "names"), l.Engine+"-"+l.Container)
+			if err != nil {
+				return &argv.Fatal{Text: fmt.Sprintf("cannot reserve a name for the container: %v", err), Hint: "is " + facts.RuntimeDir + " writable, and yours?"}
+			}
+			if !free && held < maxReserved {
+				held++
+				facts.TakeName(l.Engine, l.Container)
+				continue
+			}
+		}
+		if !said {
+			say(l.Plan)
+			said = true
+		}
+		a.code, err = a.runner.Run(l.Plan)
+		var refused *argv.TakenError
+		if !errors.As(err, &refused) {
+			return err
+		}
+		if taken++; taken == maxTaken {
+			return &argv.Fatal{Text: fmt.Sprintf("cannot find a free container name: %s refused %d of them", l.Engine, taken), Words: refused.Text, Hint: "end other sandboxes, or try again"}
+		}
+		line(fmt.Sprintf("warning: the name %s was taken by another launch: trying the next", l.Container))
+		facts.TakeName(l.Engine, l.Container)
+	}
+}
+
+// say prints a plan's warnings and notes before it runs.
+func say(p argv.Plan) {
+	for _, warning := range p.Warnings {
+		line("warning: " + warning)
+	}
+	for _, note := range p.Notes {
+		line(note)
+	}
+}
+
+// agentArgs drops the -- that separates the agent's arguments from ours.
+func agentArgs(args []string) []string {
+	if len(args) > 0 && args[0] == "--" {
+		return args[1:]
+	}
+	return args
+}
+
+// Run prints the plan. With --facts it reads nothing of this host but that file.
+func (c *printArgsCmd) Run(a *app) error {
+	if c.Platform != "" && c.FactsFile == "" {
+		return &argv.Fatal{Text: "--platform needs --facts", Hint: "a plan for another platform needs the facts of a host of that kind: llxsandbox facts > facts.json", Usage: true}
+	}
+	if c.NUL && c.Format != "argv" {
+		return &argv.Fatal{Text: "-0 needs --format argv", Hint: "add --format argv", Usage: true}
+	}
+	gather := func() (config.Config, platform.Facts, error) { return a.gather(c.launchFlags, agentArgs(c.Args)) }
+	if c.FactsFile != "" {
+		gather = c.fromFile(a)
+	}
+	cfg, facts, err := gather()
+	if err != nil {
+		return err
+	}
+	l, err := launch.Plan(cfg, &facts)
+	if err != nil {
+		return err
+	}
+	if err := argv.Check(l.Plan); err != nil {
+		return err
+	}
+	plan := l.Plan
+	if c.ShowSecrets {
+		plan = plan.WithSecrets()
+	}
+	return c.print(plan, l.Engine, facts.OS)
+}
+
+func (c *printArgsCmd) print(plan argv.Plan, engine, platform string) error {
+	switch c.Format {
+	case "json":
+		data, err := plan.JSON(engine, platform)
+		if err != nil {
+			return err
+		}
+		return write(string(data) + "\n")
+	case "argv":
+		end := "\n"
+		if c.NUL {
+			end = "\x00"
+		}
+		return write(strings.Join(plan.Main().Cmd.Args, end) + end)
+	}
+	return write(plan.Shell())
+}
+
+// write prints a result to standard output.
+func write(text string) error {
+	_, err := io.WriteString(os.Stdout, text)
+	return err
+}
+
+// fromFile reads the facts from the file instead of the host.
+func (c *printArgsCmd) fromFile(a *app) func() (config.Config, platform.Facts, error) {
+	return func() (config.Config, platform.Facts, error) {
+		fail := func(err error) (config.Config, platform.Facts, error) {
+			return config.Config{}, platform.Facts{}, &argv.Fatal{Text: fmt.Sprintf("--facts %s: %v", c.FactsFile, err), Hint: "`llxsandbox facts` writes such a file", Usage: true}
+		}
+		data, err := readAll(c.FactsFile)
+		if err != nil {
+			return fail(err)
+		}
+		facts, err := platform.ReadFacts(data)
+		if err != nil {
+			return fail(err)
+		}
+		if c.Platform != "" {
+			facts.OS = c.Platform
+		}
+		if c.WorkDir != "" {
+			if !facts.Abs(c.WorkDir) {
+				return fail(errors.New("--workdir must be an absolute path here"))
+			}
+			facts.WorkDir = c.WorkDir
+		}
+		cfg, err := a.config(c.launchFlags, &facts, agentArgs(c.Args))
+		return cfg, facts, err
+	}
+}
+
+func readAll(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(os.Stdin)
+	}
+	return os.ReadFile(name)
+}
+
+// Run prints the facts of a launch with these flags.
+func (c *factsCmd) Run(a *app) error {
+	_, facts, err := a.gather(c.launchFlags, nil)
+	if err != nil {
+		return err
+	}
+	data, err := facts.JSON()
+	if err != nil {
+		return err
+	}
+	return write(string(data))
+}
+
+// Run prints the engine, or says by the exit code that there is none.
+func (c *engineCmd) Run(a *app) error {
+	cfg, facts, err := a.gather(c.launchFlags, nil)
+	var engine string
+	var warnings []string
+	if err == nil {
+		engine, warnings, err = launch.Usable(cfg, &facts)
+	}
+	if err == nil && c.Quiet {
+		return nil
+	}
+	if err == nil {
+		for _, warning := range warnings {
+			line("warning: " + warning)
+		}
+		return write(engine + "\n")
+	}
+	var fatal *argv.Fatal
+	if errors.As(err, &fatal) && fatal.Usage {
+		return err
+	}
+	if !c.Quiet {
+		report(err)
+	}
+	a.code = exitNone
+	return nil
+}
+
+// Run lists the profiles.
+func (c *profileListCmd) Run(a *app) error {
+	facts, err := platform.Gather(a.host(), a.env.Get, "")
+	if err != nil {
+		return err
+	}
+	type entry struct {
+		Name    string `json:"name"`
+		BuiltIn bool   `json:"builtIn"`
+		File    string `json:"file,omitempty"`
+	}
+	entries := []entry{}
+	files := facts.ListProfiles()
+	for _, name := range config.BuiltinProfiles() {
+		if !slices.Contains(files, name) {
+			entries = append(entries, entry{Name: name, BuiltIn: true})
+		}
+	}
+	for _, name := range files {
+		entries = append(entries, entry{Name: name, File: facts.Join(facts.ProfileDir(), name+".json")})
+	}
+	if c.JSON {
+		return writeJSON(entries)
+	}
+	for _, e := range entries {
+		where := e.File
+		if e.BuiltIn {
+			where = "built in"
+		}
+		if err := write(fmt.Sprintf("%-12s %s\n", e.Name, where)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeJSON(v any) error {
+	enc := json.NewEncoder(os.Stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// Run prints a profile, checked, as JSON.
+func (c *profileShowCmd) Run(a *app) error {
+	facts, err := platform.Gather(a.host(), a.env.Get, "")
+	if err != nil {
+		return err
+	}
+	profile, err := a.profile(c.Name, &facts)
+	if err != nil {
+		return err
+	}
+	return writeJSON(profile)
+}
+
+// Run prints the code that a shell evaluates.
+func (c *completionCmd) Run(ctx *kong.Context) error {
+	return (&kongcompletion.Completion{Shell: c.Shell, Code: true}).Run(ctx)
+}
+
+// Run prints the version.
+func (c *versionCmd) Run() error {
+	v := version
+	if info, ok := debug.ReadBuildInfo(); ok && v == "" {
+		v = info.Main.Version
+	}
+	return write("llxsandbox " + v + "\n")
+}
+
+// Run relays an ssh agent until the launcher ends it, or is gone: then standard
+// input, a pipe that the launcher holds, comes to its end.
+func (c *relayCmd) Run(a *app) error {
+	if err := runner.PrivateParent(c.Listen); err != nil {
+		return &argv.Fatal{Text: fmt.Sprintf("cannot serve %s: %v", c.Listen, err)}
+	}
+	ctx, cancel := context.WithCancel(a.signals.Context())
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		cancel()
+	}()
+	cfg := relay.Config{Listen: c.Listen, Agent: c.Agent, Keys: c.Key}
+	if c.Verbose {
+		cfg.Log = func(text string) { line("ssh agent: " + text) }
+	}
+	return relay.Serve(ctx, cfg)
+}
+
+// Run tells whether something accepts connections at the address.
+func (c *dialCmd) Run() error {
+	conn, err := net.DialTimeout("tcp", c.Address, time.Second)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}

@@ -1,0 +1,145 @@
+package runner
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/llxsandbox/llxsandbox/argv"
+)
+
+// takenCode is the exit code of an engine's client that failed before the container ran.
+const takenCode = 125
+
+// main carries out the main step: by becoming it where nothing is left to watch or
+// undo, else as a child that has our terminal and process group.
+func (x *run) main(step argv.Step) (int, error) {
+	if x.replaceable(step) {
+		err := x.Replace(*step.Cmd)
+		return 0, failure(step, "", err)
+	}
+	cmd := command(*step.Cmd)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = x.Stdin, x.Stdout, x.Stderr
+	var said tail
+	if step.Taken != "" {
+		said.pass = x.Stderr
+		cmd.Stderr = &said
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, failure(step, "", err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	err, lost := x.watch(cmd, step, done)
+	code, signalled, ok := exitCode(err)
+	if !ok && !errors.Is(err, exec.ErrWaitDelay) {
+		return 0, failure(step, "", err)
+	}
+	if signalled && step.Stop != nil {
+		x.quietly(*step.Stop) // the client is gone, and what it began may not be
+	}
+	switch {
+	case lost != nil:
+		return 0, lost
+	case code == takenCode && step.Taken != "" && strings.Contains(said.String(), step.Taken):
+		return code, &argv.TakenError{Text: strings.TrimSpace(said.String())}
+	case signalled && x.Signals.Err() != nil:
+		return 0, x.Signals.Err()
+	}
+	return code, nil
+}
+
+// replaceable tells whether the launcher may become the main command.
+func (x *run) replaceable(main argv.Step) bool {
+	if x.Replace == nil || !main.Replace || main.Taken != "" {
+		return false
+	}
+	for _, step := range x.plan.Steps {
+		if step.Kind == argv.Start || len(step.Undo) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// watch waits for the main command. It passes signals on, stops the command by name
+// when one did not end it within the grace time, and ends it when a background
+// process that it needs has died. lost is the error for the latter.
+func (x *run) watch(cmd *exec.Cmd, step argv.Step, done chan error) (err error, lost error) {
+	var grace, kill <-chan time.Time
+	for {
+		select {
+		case err = <-done:
+			return err, lost
+		case sig := <-x.Signals.C:
+			if sig != os.Interrupt || !x.fromTerminal() {
+				_ = cmd.Process.Signal(sig)
+				if grace == nil {
+					grace = time.After(x.limits.grace)
+				}
+			}
+		case <-grace:
+			if step.Stop != nil {
+				x.quietly(*step.Stop)
+			}
+			kill = time.After(x.limits.end)
+		case <-kill:
+			_ = cmd.Process.Kill()
+		case b := <-x.died:
+			if b.step.MayFail {
+				x.Warn(b.lost().Error())
+				continue
+			}
+			lost = b.lost()
+			if step.Stop != nil {
+				x.quietly(*step.Stop)
+			}
+			_ = cmd.Process.Signal(terminate)
+			kill = time.After(x.limits.grace)
+		}
+	}
+}
+
+// fromTerminal tells whether a SIGINT can have come from the terminal, which sends it
+// to the main command too. A terminal in raw mode sends none, so that one came to us
+// alone (defect 16).
+func (x *run) fromTerminal() bool {
+	fd := int(x.Stdin.Fd())
+	return term.IsTerminal(fd) && sendsInterrupt(fd)
+}
+
+// quietly runs a command of the way out: bounded in time, in a process group of its
+// own so that Ctrl-C does not end it, its words thrown away.
+func (x *run) quietly(c argv.Cmd) {
+	if err := x.bounded(c, io.Discard); err != nil && x.Verbose {
+		x.Say("stop: " + err.Error())
+	}
+}
+
+// bounded runs a command within the limit for undo commands.
+func (x *run) bounded(c argv.Cmd, words io.Writer) error {
+	if x.Verbose {
+		x.Say("undo: " + c.Shell())
+	}
+	cmd := command(c)
+	ownGroup(cmd)
+	cmd.Stdout, cmd.Stderr = words, words
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(x.limits.undo + x.limits.grace):
+		killGroup(cmd.Process.Pid)
+		<-done
+		return errors.New("it took too long")
+	}
+}

@@ -53,6 +53,7 @@ const maxReserved = 1000
 // Run launches: gather, plan, reserve the container's name, carry out. If the engine
 // refuses the name all the same, another launch was faster: plan again with the next.
 func (c *runCmd) Run(a *app) error {
+	a.runner.Verbose = c.Verbose
 	cfg, facts, err := a.gather(c.launchFlags, agentArgs(c.Args))
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"path"
 	"strings"
 )
 
@@ -85,9 +86,9 @@ func (s Step) terms() string {
 func (s Step) shell() string {
 	switch s.Kind {
 	case Mkdir:
-		return "mkdir -p -m 0700 -- " + Quote(s.Path)
+		return "(umask 077 && mkdir -p -- " + Quote(s.Path) + ")"
 	case Write:
-		return "(umask 077 && printf %s " + Quote(s.Text) + " > " + Quote(s.Path) + ")"
+		return "(umask 077 && mkdir -p -- " + Quote(path.Dir(s.Path)) + " && printf %s " + Quote(s.Text) + " > " + Quote(s.Path) + ")"
 	case Start:
 		return s.Cmd.Shell() + " &"
 	}

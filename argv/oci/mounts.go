@@ -28,7 +28,7 @@ func (b *builder) volume(m Mount) (part, error) {
 	}
 	if colon {
 		return part{}, &argv.Fatal{
-			Text: fmt.Sprintf("cannot mount %q (%s): its path holds a colon, which --volume cannot carry", m.From, m.Source),
+			Text: fmt.Sprintf("cannot mount %q at %q (%s): a path holds a colon, which --volume cannot carry", m.From, m.To, m.Source),
 			Hint: "rename it, or reach it through a directory whose name holds none",
 		}
 	}

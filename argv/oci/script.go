@@ -21,9 +21,12 @@ const longScript = 96 * 1024
 // arguments behind it.
 func (b *builder) entrypoint() (part, error) {
 	for i, arg := range b.Args {
-		if len(arg) > argv.MaxWord || strings.ContainsRune(arg, 0) {
+		if strings.ContainsRune(arg, 0) {
+			return part{}, &argv.Fatal{Text: fmt.Sprintf("argument %d of the agent holds a NUL byte", i+1), Hint: "no program can be given one"}
+		}
+		if len(arg) > argv.MaxWord {
 			return part{}, &argv.Fatal{
-				Text: fmt.Sprintf("argument %d of the agent is %d bytes long (or holds a NUL byte); one argument holds at most %d", i+1, len(arg), argv.MaxWord),
+				Text: fmt.Sprintf("argument %d of the agent is %d bytes long; one argument holds at most %d", i+1, len(arg), argv.MaxWord),
 				Hint: "write it to a file of the working directory and name the file",
 			}
 		}

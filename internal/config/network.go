@@ -70,8 +70,9 @@ func proxyURL(raw string) (string, error) {
 	if !strings.EqualFold(host, "localhost") && (ip == nil || !ip.IsLoopback()) {
 		return raw, nil
 	}
+	port := u.Port()
 	u.Host = oci.ProxyName
-	if port := u.Port(); port != "" {
+	if port != "" {
 		u.Host = net.JoinHostPort(oci.ProxyName, port)
 	}
 	return u.String(), nil

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"unicode"
 
@@ -16,20 +17,26 @@ import (
 // else that a shell would act on (#, *, ;, |) stands for itself (defect 20).
 func SplitFlags(from, text string, lookup func(string) string) ([]string, error) {
 	if strings.ContainsRune(text, 0) {
-		return nil, badValue(from, text, "text without NUL bytes", "")
+		return nil, notWords(from, "it holds a NUL byte")
 	}
 	marked, err := markDollars(strings.ReplaceAll(text, "\\\n", ""))
 	if err != nil {
-		return nil, badValue(from, text, "words as in a shell, with $NAME or ${NAME}", err.Error())
+		return nil, notWords(from, err.Error())
 	}
 	words, err := shlex.Split(marked)
 	if err != nil {
-		return nil, badValue(from, text, "words as in a shell", "a quote or a backslash has no end")
+		return nil, notWords(from, "a quote or a backslash has no end")
 	}
 	for i, word := range words {
 		words[i] = expand(word, lookup)
 	}
 	return words, nil
+}
+
+// notWords is the error for a text that cannot be split. The text itself is not
+// repeated: flags may hold secrets.
+func notWords(from, why string) error {
+	return &argv.Fatal{Text: fmt.Sprintf("%s cannot be split into words: %s", from, why), Hint: "write it as you would in a shell, such as --label 'a b' --env X=$NAME"}
 }
 
 // dollar stands for a $ that is to be expanded, while shlex removes the quotes that

@@ -62,7 +62,10 @@ func Plan(c config.Config, f *platform.Facts) (Launch, error) {
 	l.Container = run.Name
 	l.Warnings = slices.Concat(l.Warnings, agent.warnings, run.Warnings)
 	l.Notes = run.Notes
-	l.Steps = slices.Concat(image, run.Before, proxySteps(o, f), agent.steps, []argv.Step{mainStep(o, f, run)})
+	before := slices.DeleteFunc(run.Before, func(step argv.Step) bool {
+		return slices.ContainsFunc(image, func(done argv.Step) bool { return done.Kind == argv.Write && done.Path == step.Path })
+	})
+	l.Steps = slices.Concat(image, before, proxySteps(o, f), agent.steps, []argv.Step{mainStep(o, f, run)})
 	return l, nil
 }
 

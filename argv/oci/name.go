@@ -33,9 +33,9 @@ func CheckImage(name string) error {
 // maxName keeps NAME-N within the 63 characters of a host name.
 const maxName = 56
 
-// baseName is the image's last path part with its tag joined by "-"; a digest is
+// BaseName is the image's last path part with its tag joined by "-"; a digest is
 // left out, and a registry's port is not a tag (defect 4).
-func baseName(image string) string {
+func BaseName(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	last := image[strings.LastIndex(image, "/")+1:]
 	name := strings.ReplaceAll(last, ":", "-")
@@ -45,13 +45,13 @@ func baseName(image string) string {
 	return name
 }
 
-// containerName returns baseName-N with the smallest N for which no container has
+// containerName returns BaseName-N with the smallest N for which no container has
 // exactly that name (defect 25).
 func containerName(image string, taken []string) (string, error) {
 	if err := CheckImage(image); err != nil {
 		return "", err
 	}
-	base := baseName(image)
+	base := BaseName(image)
 	for n := 0; ; n++ {
 		if name := base + "-" + strconv.Itoa(n); !slices.Contains(taken, name) {
 			return name, nil
@@ -62,7 +62,7 @@ func containerName(image string, taken []string) (string, error) {
 // Contended tells whether any container has a name of the same family: then another
 // launch may be choosing one at this moment.
 func Contended(image string, containers []string) bool {
-	prefix := baseName(image) + "-"
+	prefix := BaseName(image) + "-"
 	return slices.ContainsFunc(containers, func(name string) bool {
 		number, ok := strings.CutPrefix(name, prefix)
 		_, err := strconv.Atoi(number)

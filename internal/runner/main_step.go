@@ -35,20 +35,21 @@ func (x *run) main(step argv.Step) (int, error) {
 	}
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
-	err, lost := x.watch(cmd, step, done)
+	w := watched{}
+	err := x.watch(cmd, step, done, &w)
 	code, signalled, ok := exitCode(err)
 	if !ok && !errors.Is(err, exec.ErrWaitDelay) {
 		return 0, failure(step, "", err)
 	}
-	if signalled && step.Stop != nil {
-		x.quietly(*step.Stop) // the client is gone, and what it began may not be
+	if signalled || w.passed {
+		x.stop(step, &w) // the client is gone, and what it began may not be
 	}
 	switch {
-	case lost != nil:
-		return 0, lost
+	case w.lost != nil:
+		return 0, w.lost
 	case code == takenCode && step.Taken != "" && strings.Contains(said.String(), step.Taken):
 		return code, &argv.TakenError{Text: strings.TrimSpace(said.String())}
-	case signalled && x.Signals.Err() != nil:
+	case (signalled || w.stopped) && x.Signals.Err() != nil:
 		return 0, x.Signals.Err()
 	}
 	return code, nil
@@ -67,26 +68,32 @@ func (x *run) replaceable(main argv.Step) bool {
 	return true
 }
 
+// watched is what happened while the main command ran.
+type watched struct {
+	passed  bool  // a signal was passed on
+	stopped bool  // it was still there, and Stop ended it
+	lost    error // a background process that it needs has died
+}
+
 // watch waits for the main command. It passes signals on, stops the command by name
 // when one did not end it within the grace time, and ends it when a background
-// process that it needs has died. lost is the error for the latter.
-func (x *run) watch(cmd *exec.Cmd, step argv.Step, done chan error) (err error, lost error) {
+// process that it needs has died.
+func (x *run) watch(cmd *exec.Cmd, step argv.Step, done chan error, w *watched) error {
 	var grace, kill <-chan time.Time
 	for {
 		select {
-		case err = <-done:
-			return err, lost
+		case err := <-done:
+			return err
 		case sig := <-x.Signals.C:
-			if sig != os.Interrupt || !x.fromTerminal() {
-				_ = cmd.Process.Signal(sig)
-				if grace == nil {
-					grace = time.After(x.limits.grace)
-				}
+			if sig == os.Interrupt && x.fromTerminal() {
+				continue // the terminal sent it to the command as well
+			}
+			_ = cmd.Process.Signal(sig)
+			if !w.passed {
+				w.passed, grace = true, time.After(x.limits.grace)
 			}
 		case <-grace:
-			if step.Stop != nil {
-				x.quietly(*step.Stop)
-			}
+			x.stop(step, w)
 			kill = time.After(x.limits.end)
 		case <-kill:
 			_ = cmd.Process.Kill()
@@ -95,13 +102,19 @@ func (x *run) watch(cmd *exec.Cmd, step argv.Step, done chan error) (err error, 
 				x.Warn(b.lost().Error())
 				continue
 			}
-			lost = b.lost()
-			if step.Stop != nil {
-				x.quietly(*step.Stop)
-			}
+			w.lost = b.lost()
+			x.stop(step, w)
 			_ = cmd.Process.Signal(terminate)
 			kill = time.After(x.limits.grace)
 		}
+	}
+}
+
+// stop ends by name what the main command began elsewhere. That it is gone already is
+// the usual case, and no news.
+func (x *run) stop(step argv.Step, w *watched) {
+	if step.Stop != nil && x.bounded(*step.Stop, io.Discard) == nil {
+		w.stopped = true
 	}
 }
 
@@ -113,15 +126,8 @@ func (x *run) fromTerminal() bool {
 	return term.IsTerminal(fd) && sendsInterrupt(fd)
 }
 
-// quietly runs a command of the way out: bounded in time, in a process group of its
-// own so that Ctrl-C does not end it, its words thrown away.
-func (x *run) quietly(c argv.Cmd) {
-	if err := x.bounded(c, io.Discard); err != nil && x.Verbose {
-		x.Say("stop: " + err.Error())
-	}
-}
-
-// bounded runs a command within the limit for undo commands.
+// bounded runs a command of the way out: bounded in time, and in a process group of
+// its own, so that Ctrl-C does not end it.
 func (x *run) bounded(c argv.Cmd, words io.Writer) error {
 	if x.Verbose {
 		x.Say("undo: " + c.Shell())

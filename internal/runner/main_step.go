@@ -113,7 +113,7 @@ func (x *run) watch(cmd *exec.Cmd, step argv.Step, done chan error, w *watched) 
 // stop ends by name what the main command began elsewhere. That it is gone already is
 // the usual case, and no news.
 func (x *run) stop(step argv.Step, w *watched) {
-	if step.Stop != nil && x.bounded(*step.Stop, io.Discard) == nil {
+	if !w.stopped && step.Stop != nil && x.bounded(*step.Stop, io.Discard) == nil {
 		w.stopped = true
 	}
 }

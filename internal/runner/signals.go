@@ -31,13 +31,18 @@ type Signals struct {
 
 // Catch begins to catch signals.
 func Catch() *Signals {
-	ctx, cancel := context.WithCancel(context.Background())
 	caught := make(chan os.Signal, 8)
-	pass := make(chan os.Signal, 8)
-	s := &Signals{C: pass, ctx: ctx}
 	// Our standard error may be a terminal that is gone; writing to it must not end us.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	signal.Notify(caught, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	return newSignals(caught)
+}
+
+// newSignals takes the signals from a channel.
+func newSignals(caught <-chan os.Signal) *Signals {
+	ctx, cancel := context.WithCancel(context.Background())
+	pass := make(chan os.Signal, 8)
+	s := &Signals{C: pass, ctx: ctx}
 	go func() {
 		for sig := range caught {
 			s.mu.Lock()

@@ -143,7 +143,6 @@ func run(args []string) int {
 		return report(&argv.Fatal{Text: err.Error(), Hint: "`llxsandbox --help` shows the commands, `llxsandbox COMMAND --help` their flags", Usage: true})
 	}
 	a := newApp()
-	defer a.signals.Stop()
 	if err := ctx.Run(a, ctx); err != nil {
 		return report(err)
 	}

@@ -28,6 +28,11 @@ func (s Secret) GoString() string { return Hidden }
 // MarshalText implements encoding.TextMarshaler, which JSON uses too.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(Hidden), nil }
 
+// Format implements fmt.Formatter: a command prints as its shell line, whatever the
+// verb. Without it, a verb that does not fit a struct would have fmt print the raw
+// fields behind a pointer, the secrets too.
+func (c Cmd) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.Shell()) }
+
 // shown returns the variable's value as a printer may show it.
 func (v Var) shown() string {
 	if v.Secret != "" {

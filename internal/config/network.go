@@ -59,11 +59,12 @@ func (l *loader) proxy(o *oci.Options, command string) {
 // proxyURL replaces a loopback host by the proxy container's name: as the URL's
 // host, wherever else that text may stand.
 func proxyURL(raw string) (string, error) {
+	if !strings.Contains(raw, "://") {
+		raw = "http://" + raw
+	}
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" {
-		if u, err = url.Parse("http://" + raw); err != nil || u.Host == "" {
-			return "", &argv.Fatal{Text: "not a URL"}
-		}
+		return "", &argv.Fatal{Text: "not a URL"}
 	}
 	host := u.Hostname()
 	ip := net.ParseIP(host)

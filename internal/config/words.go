@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/shlex"
 
@@ -18,6 +19,9 @@ import (
 func SplitFlags(from, text string, lookup func(string) string) ([]string, error) {
 	if strings.ContainsRune(text, 0) {
 		return nil, notWords(from, "it holds a NUL byte")
+	}
+	if !utf8.ValidString(text) {
+		return nil, notWords(from, "it is not valid UTF-8")
 	}
 	marked, err := markDollars(strings.ReplaceAll(text, "\\\n", ""))
 	if err != nil {

@@ -5,7 +5,6 @@ package runner
 import (
 	"os"
 	"os/exec"
-	"os/signal"
 	"syscall"
 	"time"
 
@@ -14,7 +13,8 @@ import (
 	"github.com/llxsandbox/llxsandbox/argv"
 )
 
-// replace becomes the command (execve). It returns only if that failed.
+// replace becomes the command (execve), which puts every signal that we catch back to
+// what it does by default. It returns only if that failed.
 func replace(c argv.Cmd) error {
 	path, err := exec.LookPath(c.Args[0])
 	if err != nil {
@@ -25,7 +25,6 @@ func replace(c argv.Cmd) error {
 			return err
 		}
 	}
-	signal.Reset()
 	return syscall.Exec(path, c.Args, environ(c))
 }
 

@@ -60,9 +60,6 @@ func newSignals(caught <-chan os.Signal) *Signals {
 	return s
 }
 
-// Stop catches no more: from now on a signal does what it does by default.
-func (s *Signals) Stop() { signal.Reset() }
-
 // Context is cancelled by the first signal.
 func (s *Signals) Context() context.Context { return s.ctx }
 

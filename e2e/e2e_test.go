@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package e2e_test runs the real program against every real engine of this machine.
 // An engine that is not there is a visible skip; where LLXSANDBOX_TEST_ENGINES names
 // it (as CI does) it is a failure.

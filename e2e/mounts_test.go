@@ -1,3 +1,5 @@
+//go:build unix
+
 package e2e_test
 
 import (
@@ -55,11 +57,14 @@ func TestOwnership(t *testing.T) {
 			uid = 1234
 		}
 		w.file(t, ".gitconfig", "[user]\n\tname = Ada\n\temail = ada@example.com\n")
+		w.file(t, ".config/git/config", "")
 		require.NoError(t, exec.Command("git", "init", "-q", w.work).Run())
 		if uid != os.Getuid() {
 			w.user(t, uid)
 		}
 		w = w.set("SANDBOX_SET_UID_GID=1")
+		require.Equal(t, "written\n", w.ok(t, `mkdir -p ~/.cache/x ~/.config/y && touch ~/.cache/x/f && echo written`), "the home inside is the user's")
+		require.NoDirExists(t, filepath.Join(w.home, ".cache"), "and not the host's")
 		out := w.ok(t, `id -u; id -g; echo "$HOME"; echo x >f; mkdir d; git add f && git commit -qm "from inside" && git log --format=%an:%s`)
 		require.Equal(t, strconv.Itoa(uid)+"\n"+strconv.Itoa(gid(w))+"\n"+w.home+"\nAda:from inside\n", out)
 		for _, name := range []string{"f", "d", ".git/HEAD", ".git/COMMIT_EDITMSG"} {

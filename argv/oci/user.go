@@ -1,6 +1,8 @@
 package oci
 
 import (
+	"path"
+	"slices"
 	"strconv"
 
 	"github.com/llxsandbox/llxsandbox/argv"
@@ -70,13 +72,39 @@ func (b *builder) user() (part, error) {
 	return p, nil
 }
 
+// homeDirs are the home inside and the directories below it that the engine makes, as
+// root, to mount something in: without them an agent could write no ~/.cache. What is
+// part of a mount is the host's and left alone.
+func (b *builder) homeDirs() []string {
+	home := path.Clean(ContainerPath(b.facts.Home))
+	dirs := []string{home}
+	for target := range b.mounted {
+		for dir := path.Dir(target); len(dir) > len(home) && below(b.facts, dir, home); dir = path.Dir(dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	slices.Sort(dirs)
+	return slices.DeleteFunc(slices.Compact(dirs), func(dir string) bool {
+		for target := range b.mounted {
+			if below(b.facts, dir, target) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // becomeUser returns the words that make the group and the user of the host if they
 // are missing, and run script as that user; rest, if any, are its positional
 // parameters. Everything is quoted: a home may hold a blank (defect 10).
 func (b *builder) becomeUser(script string, rest bool) string {
 	uid, gid := strconv.Itoa(b.facts.UID), strconv.Itoa(b.facts.GID)
 	home := argv.Quote(ContainerPath(b.facts.Home))
-	line := "groupadd -f -g " + gid + " " + sandboxUser +
+	line := ""
+	if dirs := b.homeDirs(); len(dirs) > 0 {
+		line = "chown " + uid + " " + argv.Join(dirs) + " 2>/dev/null; "
+	}
+	line += "groupadd -f -g " + gid + " " + sandboxUser +
 		" && id -u " + sandboxUser + " &>/dev/null || useradd -o -u " + uid + " -g " + gid +
 		" -d " + home + " -s /bin/bash " + sandboxUser + " && "
 	if rest {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 	kongcompletion "github.com/jotaen/kong-completion"
@@ -166,6 +167,9 @@ func report(err error) int {
 	var signal *runner.SignalError
 	if errors.As(err, &signal) {
 		return signal.Code() // whoever sent it knows
+	}
+	if errors.Is(err, syscall.EPIPE) {
+		return 128 + int(syscall.SIGPIPE) // whoever read our output has seen enough
 	}
 	line("error: " + err.Error())
 	var fatal *argv.Fatal

@@ -196,6 +196,16 @@ func (f *Facts) ReadSettings() {
 	}
 }
 
+// DockerContext returns the docker context that docker's own configuration makes the
+// current one, "" if it names none. dir is where that is; "" means ~/.docker.
+func (f *Facts) DockerContext(dir string) string {
+	if dir == "" {
+		dir = filepath.Join(f.Home, ".docker")
+	}
+	text, _ := os.ReadFile(filepath.Join(dir, "config.json"))
+	return ParseDockerContext(text)
+}
+
 // ReadProfile reads the file of the named profile, if there is one.
 func (f *Facts) ReadProfile(name string) error {
 	file := filepath.Join(f.ProfileDir(), name+".json")

@@ -123,5 +123,15 @@ func ParseCoreWorktree(text string) string {
 	return ""
 }
 
+// ParseDockerContext returns the currentContext in the text of docker's config.json,
+// "" if there is none or the text is not valid.
+func ParseDockerContext(text []byte) string {
+	var config struct {
+		CurrentContext string `json:"currentContext"`
+	}
+	_ = json.Unmarshal(text, &config)
+	return config.CurrentContext
+}
+
 // ParseKeys returns how many keys `ssh-add -l` listed.
 func ParseKeys(text string) int { return len(ParseLines(text)) }

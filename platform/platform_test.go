@@ -70,6 +70,7 @@ func FuzzGitFiles(f *testing.F) {
 		_ = ParseGitFile(file)
 		_ = ParseCoreWorktree(config)
 		_, _ = ParseDotEnv(file, "A")
+		_ = ParseDockerContext([]byte(config))
 	})
 }
 

@@ -72,6 +72,7 @@ var Variables = []Variable{
 	{"XDG_STATE_HOME", "Where our larger files live, in `llxsandbox/`, instead of `~/.local/state`."},
 	{"DOCKER_HOST", "Read to tell whether docker is rootless."},
 	{"DOCKER_CONTEXT", "Read to tell whether docker is rootless."},
+	{"DOCKER_CONFIG", "Where docker's `config.json` is, which is read to tell whether docker is rootless."},
 }
 
 var known = func() map[string]bool {

@@ -170,7 +170,8 @@ func Questions(c config.Config, f *platform.Facts, engine string) []platform.Que
 }
 
 // Rootless tells whether the engine runs as the user. Podman does for everybody but
-// root; a rootless docker shows by where its socket is.
+// root; a rootless docker shows by where its socket is, or by the name of the context
+// that its own set-up makes the current one.
 func Rootless(engine string, f *platform.Facts, env config.Env) bool {
 	if f.OS != platform.Linux || f.UID == 0 {
 		return false
@@ -178,6 +179,11 @@ func Rootless(engine string, f *platform.Facts, env config.Env) bool {
 	if engine == platform.Podman {
 		return true
 	}
-	return strings.HasPrefix(env.Get("DOCKER_HOST"), "unix:///run/user/") ||
-		env.Get("DOCKER_HOST") == "" && env.Get("DOCKER_CONTEXT") == "rootless"
+	if host := env.Get("DOCKER_HOST"); host != "" {
+		return strings.HasPrefix(host, "unix:///run/user/")
+	}
+	if context := env.Get("DOCKER_CONTEXT"); context != "" {
+		return context == "rootless"
+	}
+	return f.DockerContext(env.Get("DOCKER_CONFIG")) == "rootless"
 }

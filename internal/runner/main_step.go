@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/term"
@@ -85,7 +86,7 @@ func (x *run) watch(cmd *exec.Cmd, step argv.Step, done chan error, w *watched) 
 		case err := <-done:
 			return err
 		case sig := <-x.Signals.C:
-			if sig == os.Interrupt && x.fromTerminal() {
+			if (sig == os.Interrupt || sig == syscall.SIGQUIT) && x.fromTerminal() {
 				continue // the terminal sent it to the command as well
 			}
 			_ = cmd.Process.Signal(sig)
@@ -118,7 +119,7 @@ func (x *run) stop(step argv.Step, w *watched) {
 	}
 }
 
-// fromTerminal tells whether a SIGINT can have come from the terminal, which sends it
+// fromTerminal tells whether a SIGINT or SIGQUIT can have come from the terminal, which sends it
 // to the main command too. A terminal in raw mode sends none, so that one came to us
 // alone (defect 16).
 func (x *run) fromTerminal() bool {

@@ -260,7 +260,7 @@ func TestSignalInEveryPhase(t *testing.T) {
 		},
 	}
 	for name, steps := range phases {
-		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 			t.Run(fmt.Sprintf("%s %s", name, sig), func(t *testing.T) {
 				b := newBench(t)
 				go func() {

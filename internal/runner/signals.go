@@ -19,7 +19,7 @@ func (e *SignalError) Error() string { return fmt.Sprintf("ended by %s", e.Signa
 // Code is the exit code of a process that the signal ended: 128+n.
 func (e *SignalError) Code() int { return 128 + int(e.Signal) }
 
-// Signals catches SIGINT, SIGTERM and SIGHUP for the whole life of the program, so
+// Signals catches SIGINT, SIGTERM, SIGHUP and SIGQUIT for the whole life of the program, so
 // that nothing of it ends without being undone.
 type Signals struct {
 	C <-chan os.Signal // every signal, for the main step to pass on
@@ -34,7 +34,7 @@ func Catch() *Signals {
 	caught := make(chan os.Signal, 8)
 	// Our standard error may be a terminal that is gone; writing to it must not end us.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	signal.Notify(caught, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(caught, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	return newSignals(caught)
 }
 

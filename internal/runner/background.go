@@ -117,22 +117,10 @@ func (x *run) lostMeanwhile() error {
 // try runs a poll's command once. One that hangs is ended with the context.
 func (x *run) try(ctx context.Context, step argv.Step) (words string, err error) {
 	cmd := command(*step.Cmd)
-	ownGroup(cmd)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
-		return "", err
-	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
-	select {
-	case err := <-done:
-		return said.String(), err
-	case <-ctx.Done():
-		killGroup(cmd.Process.Pid)
-		<-done
-		return "", ctx.Err()
-	}
+	err = runGroup(ctx, cmd)
+	return said.String(), err
 }
 
 func millis(d argv.Duration) time.Duration { return time.Duration(d) * time.Millisecond }
@@ -145,7 +133,8 @@ func (x *run) register(step argv.Step) {
 	x.undo = append(x.undo, func() {
 		for _, c := range step.Undo {
 			var words bytes.Buffer
-			if err := x.bounded(c, &words); err != nil {
+			// What a background process leaves is usually gone with it; failing to find it is no news.
+			if err := x.bounded(c, &words); err != nil && (step.Kind != argv.Start || x.Verbose) {
 				x.Warn(fmt.Sprintf("left behind: %s: %v %s", c.Shell(), err, strings.TrimSpace(words.String())))
 			}
 		}

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -133,20 +134,14 @@ func (x *run) bounded(c argv.Cmd, words io.Writer) error {
 	if x.Verbose {
 		x.Say("undo: " + c.Shell())
 	}
+	// The grace time comes on top: stopping a container may take as long.
+	ctx, cancel := context.WithTimeout(context.Background(), x.limits.undo+x.limits.grace)
+	defer cancel()
 	cmd := command(c)
-	ownGroup(cmd)
 	cmd.Stdout, cmd.Stderr = words, words
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
-	select {
-	case err := <-done:
-		return err
-	case <-time.After(x.limits.undo + x.limits.grace):
-		killGroup(cmd.Process.Pid)
-		<-done
+	err := runGroup(ctx, cmd)
+	if ctx.Err() != nil {
 		return errors.New("it took too long")
 	}
+	return err
 }

@@ -149,6 +149,25 @@ func (x *run) finish(cmd *exec.Cmd) error {
 	}
 }
 
+// runGroup runs cmd to its end, in a process group of its own; when ctx is done, it
+// ends the whole group at once.
+func runGroup(ctx context.Context, cmd *exec.Cmd) error {
+	ownGroup(cmd)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		killGroup(cmd.Process.Pid)
+		<-done
+		return ctx.Err()
+	}
+}
+
 // command returns the process of a Cmd, with our environment and its own variables.
 func command(c argv.Cmd) *exec.Cmd {
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)
@@ -241,19 +260,10 @@ func (r *Runner) Ask(ctx context.Context, c argv.Cmd) (stdout, stderr string, co
 	ctx, cancel := context.WithTimeout(ctx, r.limits.ask)
 	defer cancel()
 	cmd := command(c)
-	ownGroup(cmd)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Start(); err != nil {
-		return "", "", 0, err
-	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
-	select {
-	case err = <-done:
-	case <-ctx.Done():
-		killGroup(cmd.Process.Pid)
-		<-done
+	err = runGroup(ctx, cmd)
+	if ctx.Err() != nil {
 		return "", "", 0, fmt.Errorf("no answer within %s", r.limits.ask)
 	}
 	if code, _, ok := exitCode(err); ok {

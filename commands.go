@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -46,37 +47,23 @@ func newApp() *app {
 // maxTaken is how often a launch takes the next name when the engine refuses one.
 const maxTaken = 10
 
-// maxReserved is how many names may be held by launches that have only just begun.
-const maxReserved = 1000
-
-// Run launches: gather, plan, reserve the container's name, carry out. If the engine
-// refuses the name all the same, another launch was faster: plan again with the next.
+// Run launches: gather, plan, reserve what must not be shared, carry out. If the
+// engine refuses the container's name all the same, another launch was faster: plan
+// again with the next.
 func (c *runCmd) Run(a *app) error {
 	a.runner.Verbose = c.Verbose
 	cfg, facts, err := a.gather(c.launchFlags, agentArgs(c.Args))
 	if err != nil {
 		return err
 	}
-	said := false
-	for taken, held := 0, 0; ; {
-		l, err := launch.Plan(cfg, &facts)
+	names := reservations{facts: &facts, ours: map[string]bool{}}
+	for taken := 0; ; {
+		l, err := names.plan(cfg)
 		if err != nil {
 			return err
 		}
-		if l.Container != "" {
-			free, err := runner.Reserve(facts.Join(facts.RuntimeDir, "names"), l.Engine+"-"+l.Container)
-			if err != nil {
-				return &argv.Fatal{Text: fmt.Sprintf("cannot reserve a name for the container: %v", err), Hint: "is " + facts.RuntimeDir + " writable, and yours?"}
-			}
-			if !free && held < maxReserved {
-				held++
-				facts.TakeName(l.Engine, l.Container)
-				continue
-			}
-		}
-		if !said {
+		if taken == 0 {
 			say(l.Plan)
-			said = true
 		}
 		a.code, err = a.runner.Run(l.Plan)
 		var refused *argv.TakenError
@@ -89,6 +76,48 @@ func (c *runCmd) Run(a *app) error {
 		line(fmt.Sprintf("warning: the name %s was taken by another launch: trying the next", l.Container))
 		facts.TakeName(l.Engine, l.Container)
 	}
+}
+
+// reservations are the names that this launch holds for itself: its container's, and
+// its socket's in podman's machine. They end with this process, or with the program
+// that it becomes.
+type reservations struct {
+	facts *platform.Facts
+	ours  map[string]bool
+}
+
+// plan plans the launch until every name in the plan is ours.
+func (r *reservations) plan(cfg config.Config) (launch.Launch, error) {
+	for {
+		l, err := launch.Plan(cfg, r.facts)
+		if err != nil || l.Container == "" {
+			return l, err
+		}
+		free, err := r.reserve(l.Engine + "-" + l.Container)
+		if err == nil && !free {
+			r.facts.TakeName(l.Engine, l.Container)
+			continue
+		}
+		if err == nil && l.Tunnel != "" {
+			if free, err = r.reserve("tunnel" + strings.ReplaceAll(l.Tunnel, "/", "-")); err == nil && !free {
+				r.facts.Tunnel = max(r.facts.Tunnel, 1) + 1
+				continue
+			}
+		}
+		return l, err
+	}
+}
+
+func (r *reservations) reserve(name string) (bool, error) {
+	if r.ours[name] {
+		return true, nil
+	}
+	free, err := runner.Reserve(r.facts.Join(r.facts.RuntimeDir, "names"), name)
+	if err != nil {
+		return false, &argv.Fatal{Text: fmt.Sprintf("cannot reserve the name %s: %v", name, err), Hint: "is " + r.facts.RuntimeDir + " writable, and yours?", Cause: err}
+	}
+	r.ours[name] = free
+	return free, nil
 }
 
 // say prints a plan's warnings and notes before it runs.

@@ -25,6 +25,7 @@ const image = "llxsandbox-demo:latest"
 
 var (
 	binary string          // the program, built once
+	onMac  string          // the same, which takes this system for macOS
 	usable map[string]bool // the engines that answer and have the image
 )
 
@@ -38,10 +39,13 @@ func setup(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	must(os.Chmod(dir, 0o755))
 	binary = filepath.Join(dir, "llxsandbox")
-	build := exec.Command("go", "build", "-o", binary, "..")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	build.Stderr = os.Stderr
-	must(build.Run())
+	onMac = filepath.Join(dir, "llxsandbox-mac")
+	for path, flags := range map[string]string{binary: "", onMac: "-X github.com/llxsandbox/llxsandbox/platform.testOnlyPlatform=darwin"} {
+		build := exec.Command("go", "build", "-o", path, "-ldflags", flags, "..")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		build.Stderr = os.Stderr
+		must(build.Run())
+	}
 	usable = map[string]bool{}
 	for _, engine := range []string{"docker", "podman"} {
 		usable[engine] = prepare(engine)
@@ -80,6 +84,7 @@ type world struct {
 	work   string
 	env    []string
 	as     *syscall.Credential // another user; nil means the test's own
+	mac    bool                // take this system for macOS
 }
 
 // engines runs the test once for each engine.
@@ -149,7 +154,11 @@ type result struct {
 
 // command is the program with the engine, the image and args.
 func (w *world) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(binary, slices.Concat([]string{args[0], "--engine", w.engine, "--image", image}, args[1:])...)
+	program := binary
+	if w.mac {
+		program = onMac
+	}
+	cmd := exec.Command(program, slices.Concat([]string{args[0], "--engine", w.engine, "--image", image}, args[1:])...)
 	cmd.Dir, cmd.Env = w.work, w.env
 	if w.as != nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: w.as}

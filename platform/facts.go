@@ -54,6 +54,8 @@ type Facts struct {
 	Engines  []Engine  `json:"engines"`            // the engines that were asked, and their answers
 	SSHAgent SSHAgent  `json:"sshAgent"`
 
+	Tunnel int `json:"tunnel,omitempty"` // the number of this launch's socket in podman's machine, from 1
+
 	TempSockets []string `json:"tempSockets,omitempty"` // sockets in TempDir, looked for with --verbose
 
 	Live bool `json:"-"` // gathered here and now: more may be asked of this host

@@ -30,6 +30,10 @@ type Host struct {
 	LookPath func(program string) bool
 }
 
+// testOnlyPlatform takes the place of the system's own name in a program that was
+// linked so (-X) by a test, to run the strategies of another platform for real.
+var testOnlyPlatform = ""
+
 // programs are those whose presence a plan may depend on.
 var programs = []string{Docker, Podman, SandboxExec, "ssh-add", "ssh", "git"}
 
@@ -42,6 +46,9 @@ const osRelease = "/etc/os-release"
 // environment. It is the only place that asks which platform this is.
 func Gather(h Host, getenv func(string) string, workDir string) (Facts, error) {
 	f := Facts{OS: runtime.GOOS, UID: os.Getuid(), GID: os.Getgid(), Live: true}
+	if testOnlyPlatform != "" {
+		f.OS = testOnlyPlatform
+	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return Facts{}, &argv.Fatal{Text: "HOME is not set", Hint: "set HOME to your home directory"}

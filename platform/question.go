@@ -40,6 +40,24 @@ func NetworksQuestion(engine string) Question {
 	return Question{AboutNetworks, engine, argv.New(engine, "network", "ls", "--format", "{{.Name}}")}
 }
 
+// DesktopSocket is the ssh agent's socket in Docker Desktop's machine.
+const DesktopSocket = "/run/host-services/ssh-auth.sock"
+
+// MachineQuestions ask an engine that lives in a virtual machine how the ssh agent
+// gets there: for docker what it runs on and whether its socket is there, asked with
+// the sandbox image itself (--mount, unlike --volume, makes nothing when the path is
+// missing); for podman its connections.
+func MachineQuestions(engine, image string) []Question {
+	if engine == Podman {
+		return []Question{{AboutConnections, engine, argv.New(engine, "system", "connection", "list", "--format", "json")}}
+	}
+	return []Question{
+		{AboutSystem, engine, argv.New(engine, "info", "--format", "{{.OperatingSystem}}")},
+		{AboutDesktop, engine, argv.New(engine, "run", "--rm", "--pull=never", "--network", "none", "--entrypoint", "test",
+			"--mount", "type=bind,source="+DesktopSocket+",target=/probe", image, "-S", "/probe")},
+	}
+}
+
 // KeysQuestion asks the ssh agent for its identities.
 func KeysQuestion() Question { return Question{About: AboutKeys, Cmd: argv.New("ssh-add", "-l")} }
 

@@ -24,6 +24,7 @@ const SupportURL = "https://github.com/vybestack/llxprt-code/discussions"
 type Launch struct {
 	Engine    string
 	Container string // its name; "" with no container
+	Tunnel    string // the socket in podman's machine that this launch needs for itself; "" for none
 	argv.Plan
 }
 
@@ -59,7 +60,7 @@ func Plan(c config.Config, f *platform.Facts) (Launch, error) {
 	if err != nil {
 		return Launch{}, err
 	}
-	l.Container = run.Name
+	l.Container, l.Tunnel = run.Name, agent.tunnel
 	l.Warnings = slices.Concat(l.Warnings, agent.warnings, run.Warnings)
 	l.Notes = run.Notes
 	before := slices.DeleteFunc(run.Before, func(step argv.Step) bool {
@@ -162,6 +163,9 @@ func Questions(c config.Config, f *platform.Facts, engine string) []platform.Que
 	questions := platform.EngineQuestions(engine, c.Options.Image)
 	if c.Options.Network == oci.Proxied {
 		questions = append(questions, platform.NetworksQuestion(engine))
+	}
+	if f.OS == platform.Darwin && forwards(c, f) {
+		questions = append(questions, platform.MachineQuestions(engine, c.Options.Image)...)
 	}
 	if asksForKeys(c, f) {
 		questions = append(questions, platform.KeysQuestion())

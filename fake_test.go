@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,6 +36,7 @@ var fakes = []string{"docker", "podman", "ssh-add", "llxprt", "node", "su", "gro
 //	inner         run the container's command, with $WORK/inner as its PATH
 //	touch FILE    make $WORK/FILE    pid FILE   write our process id there
 //	whole         print the whole command line, a word a line
+//	listen MS     accept connections at the proxy's port for a while
 //
 // A call that no rule matches fails, and so does the test; so does a rule that no
 // call matched, unless its line is ">? REGEXP".
@@ -95,6 +97,12 @@ func act(work, name, body string) {
 			}
 		case "env":
 			fmt.Printf("%s=%s\n", rest, os.Getenv(rest))
+		case "listen":
+			listener, err := net.Listen("tcp", "127.0.0.1:8877")
+			if err == nil {
+				time.Sleep(time.Duration(n) * time.Millisecond)
+				_ = listener.Close()
+			}
 		case "touch":
 			appendTo(filepath.Join(work, rest), "touched")
 		case "pid":

@@ -113,3 +113,35 @@ func TestGatherFindsTheWorld(t *testing.T) {
 	_, err = Gather(Host{LookPath: func(string) bool { return false }}, func(string) string { return "" }, filepath.Join(dir, "nope"))
 	require.Error(t, err)
 }
+
+func FuzzConnections(f *testing.F) {
+	for _, seed := range []string{`[]`, `null`, `{}`, `[{"Name":"m","URI":"ssh://core@127.0.0.1:1/x","Default":true}]`, `[{`, `[1]`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		list, err := ParseConnections(text)
+		if err == nil {
+			require.NotNil(t, list)
+		}
+	})
+}
+
+// What comes out of a URI cannot be taken for an option of ssh, or for another host.
+func FuzzSSHURI(f *testing.F) {
+	for _, seed := range []string{"ssh://core@127.0.0.1:53685/run/x.sock", "ssh://core@[::1]/x", "ssh://-oProxyCommand=x@h/", "ssh://a@-h/", "ssh://u%20v@h", "ssh://u@h:0", "unix:///x", "", "ssh://@h", "ssh://u@h:99999"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		a, err := ParseSSHURI(text)
+		if err != nil {
+			return
+		}
+		require.True(t, 1 <= a.Port && a.Port <= 65535)
+		for _, part := range []string{a.User, a.Host} {
+			require.NotEmpty(t, part)
+			require.NotEqual(t, byte('-'), part[0])
+			require.NotContains(t, part, "@")
+			require.NotContains(t, part, " ")
+		}
+	})
+}

@@ -12,21 +12,28 @@ import (
 // ContainerPath returns where a host path is inside: at the same place, and on
 // Windows C:\a\b at /c/a/b.
 func ContainerPath(host string) string {
-	if len(host) > 1 && host[1] == ':' {
+	if HasDrive(host) {
 		host = "/" + strings.ToLower(host[:1]) + host[2:]
+	} else if strings.HasPrefix(host, "/") {
+		return host // a backslash is a character like any other there
 	}
 	return strings.ReplaceAll(host, `\`, "/")
+}
+
+// HasDrive tells whether a path begins with a drive of Windows, such as C:\.
+func HasDrive(p string) bool {
+	return len(p) > 2 && p[1] == ':' && (p[2] == '\\' || p[2] == '/') && ('a' <= p[0] && p[0] <= 'z' || 'A' <= p[0] && p[0] <= 'Z')
 }
 
 // volume returns the --volume of one mount. What is mounted already is left out; a
 // second mount over the same target is an error, since the engines refuse it with
 // words that name neither source.
 func (b *builder) volume(m Mount) (part, error) {
-	colon := strings.Contains(m.To, ":") || strings.Contains(m.From, ":")
-	if b.facts.OS == platform.Windows && len(m.From) > 2 {
-		colon = strings.Contains(m.To, ":") || strings.Contains(m.From[2:], ":")
+	from := m.From
+	if HasDrive(from) && b.facts.OS == platform.Windows {
+		from = from[2:]
 	}
-	if colon {
+	if strings.Contains(m.To, ":") || strings.Contains(from, ":") {
 		return part{}, &argv.Fatal{
 			Text: fmt.Sprintf("cannot mount %q at %q (%s): a path holds a colon, which --volume cannot carry", m.From, m.To, m.Source),
 			Hint: "rename it, or reach it through a directory whose name holds none",

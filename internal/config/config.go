@@ -183,16 +183,16 @@ func (l *loader) limits(o *oci.Options) {
 // replaces what the environment says; flags are added to either.
 func (l *loader) lists(o *oci.Options) {
 	value, from := l.env.first("LLXPRT_SANDBOX_MOUNTS", "SANDBOX_MOUNTS")
-	mounts, err := eachOf(items(value), func(item string) (oci.Mount, error) { return parseMount(from, item, "") })
+	mounts, err := eachOf(items(value), func(_ int, item string) (oci.Mount, error) { return parseMount(from, item, "") })
 	if l.profile.Mounts != nil {
 		mounts, err = l.profile.mounts(l.home)
 	}
 	l.keep(err)
-	more, err := eachOf(l.flags.Mount, func(item string) (oci.Mount, error) { return parseMount("--mount", item, "") })
+	more, err := eachOf(l.flags.Mount, func(_ int, item string) (oci.Mount, error) { return parseMount("--mount", item, "") })
 	l.keep(err)
 	o.Mounts = append(mounts, more...)
 
-	custom, err := eachOf(items(l.env.Get("SANDBOX_ENV")), func(item string) (argv.Var, error) { return parseEnv("SANDBOX_ENV", item) })
+	custom, err := eachOf(items(l.env.Get("SANDBOX_ENV")), func(n int, item string) (argv.Var, error) { return parseEnv("SANDBOX_ENV", n, item) })
 	if l.profile.Env != nil {
 		custom, err = l.profile.env()
 	}
@@ -201,9 +201,9 @@ func (l *loader) lists(o *oci.Options) {
 	l.keep(err)
 	o.Custom = append(custom, moreEnv...)
 
-	ports, err := eachOf(items(l.env.Get("SANDBOX_PORTS")), func(item string) (oci.Port, error) { return parsePort("SANDBOX_PORTS", item) })
+	ports, err := eachOf(items(l.env.Get("SANDBOX_PORTS")), func(_ int, item string) (oci.Port, error) { return parsePort("SANDBOX_PORTS", item) })
 	l.keep(err)
-	morePorts, err := eachOf(l.flags.Port, func(item string) (oci.Port, error) { return parsePort("--port", item) })
+	morePorts, err := eachOf(l.flags.Port, func(_ int, item string) (oci.Port, error) { return parsePort("--port", item) })
 	l.keep(err)
 	o.Ports = append(ports, morePorts...)
 
@@ -231,7 +231,7 @@ func (l *loader) lookup(name string) string { return l.env[name] }
 
 // envFlag reads --env KEY=VALUE, or --env KEY for the value that KEY has here: the
 // way to hand over a secret without writing it into an argument list.
-func (l *loader) envFlag(item string) (argv.Var, error) {
+func (l *loader) envFlag(n int, item string) (argv.Var, error) {
 	if argv.ValidName(item) {
 		value, ok := l.env[item]
 		if !ok {
@@ -239,7 +239,7 @@ func (l *loader) envFlag(item string) (argv.Var, error) {
 		}
 		return oci.EnvVar(item, value), nil
 	}
-	return parseEnv("--env", item)
+	return parseEnv("--env", n, item)
 }
 
 func (l *loader) user(o *oci.Options) {

@@ -125,7 +125,7 @@ func ParseProfile(from string, text []byte) (Profile, error) {
 
 // mounts returns the profile's mounts, with ~ for the home.
 func (p *Profile) mounts(home string) ([]oci.Mount, error) {
-	return eachOf(p.Mounts, func(m ProfileMount) (oci.Mount, error) {
+	return eachOf(p.Mounts, func(_ int, m ProfileMount) (oci.Mount, error) {
 		from := p.key("mounts")
 		if strings.HasPrefix(m.To, "~/") {
 			m.To = home + m.To[1:]
@@ -143,8 +143,8 @@ func (p *Profile) mounts(home string) ([]oci.Mount, error) {
 
 // env returns the profile's variables, sorted: a map has no order of its own.
 func (p *Profile) env() ([]argv.Var, error) {
-	return eachOf(slices.Sorted(maps.Keys(p.Env)), func(key string) (argv.Var, error) {
-		return parseEnv(p.key("env"), key+"="+p.Env[key])
+	return eachOf(slices.Sorted(maps.Keys(p.Env)), func(n int, key string) (argv.Var, error) {
+		return parseEnv(p.key("env"), n, key+"="+p.Env[key])
 	})
 }
 

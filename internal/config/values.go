@@ -76,7 +76,7 @@ func parsePort(from, item string) (oci.Port, error) {
 // parseMount reads "FROM[:TO[:OPTS]]". Whether FROM exists is a question for the facts.
 func parseMount(from, item, home string) (oci.Mount, error) {
 	rest, drive := item, ""
-	if len(item) > 2 && item[1] == ':' && item[2] == '\\' { // C:\a\b
+	if oci.HasDrive(item) && item[2] == '\\' { // C:\a\b
 		drive, rest = item[:2], item[2:]
 	}
 	parts := strings.Split(rest, ":")
@@ -110,18 +110,17 @@ func parseMount(from, item, home string) (oci.Mount, error) {
 	return m, nil
 }
 
-// parseEnv reads "KEY=VALUE". The value is never part of an error: it may be a secret.
-func parseEnv(from, item string) (argv.Var, error) {
+// parseEnv reads the n-th "KEY=VALUE" of a list, n from 0. Nothing of an item that is
+// none is repeated: it may be the second half of a secret that holds a comma.
+func parseEnv(from string, n int, item string) (argv.Var, error) {
 	key, value, ok := strings.Cut(item, "=")
 	if !ok || !argv.ValidName(key) {
-		shown := key
-		if !ok {
-			shown = argv.Hidden // it could be the second half of a secret that holds a comma
+		if strings.HasPrefix(from, "--") {
+			return argv.Var{}, &argv.Fatal{Text: from + " must be KEY=VALUE, or KEY for the value of this shell's variable", Hint: "a key is made of letters, digits and _", Usage: true}
 		}
 		return argv.Var{}, &argv.Fatal{
-			Text:  fmt.Sprintf("%s must be a comma-separated list of KEY=VALUE pairs, and %q is none", from, shown),
-			Hint:  "a value that holds a comma goes by --env KEY=VALUE",
-			Usage: strings.HasPrefix(from, "--"),
+			Text: fmt.Sprintf("%s must be a comma-separated list of KEY=VALUE pairs, and item %d is none", from, n+1),
+			Hint: "a key is made of letters, digits and _; a value that holds a comma goes by --env KEY=VALUE",
 		}
 	}
 	return oci.EnvVar(key, value), nil
@@ -143,11 +142,11 @@ func trim(text string) string {
 	return strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
 }
 
-// eachOf parses every item and stops at the first that is wrong.
-func eachOf[S, T any](list []S, parse func(S) (T, error)) ([]T, error) {
+// eachOf parses every item, with its number from 0, and stops at the first that is wrong.
+func eachOf[S, T any](list []S, parse func(n int, item S) (T, error)) ([]T, error) {
 	var out []T
-	for _, item := range list {
-		v, err := parse(item)
+	for n, item := range list {
+		v, err := parse(n, item)
 		if err != nil {
 			return nil, err
 		}

@@ -114,6 +114,13 @@ func newWorld(t *testing.T, engine string) *world {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "TMPDIR=" + filepath.Join(root, "tmp"), "TERM=xterm",
 		"XDG_RUNTIME_DIR=" + filepath.Join(root, "run"), "SANDBOX_SSH_AGENT=off", "SANDBOX_SET_UID_GID=0",
 	}
+	if rootless(engine) { // its images and its runtime state are the user's, found by these
+		real, _ := os.UserHomeDir()
+		w.env = append(w.env, "XDG_DATA_HOME="+filepath.Join(real, ".local", "share"), "XDG_CONFIG_HOME="+filepath.Join(real, ".config"))
+		if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
+			w.env = append(w.env, "XDG_RUNTIME_DIR="+dir)
+		}
+	}
 	for _, name := range []string{"DOCKER_HOST", "CONTAINERS_CONF", "CONTAINERS_REGISTRIES_CONF"} {
 		if value := os.Getenv(name); value != "" {
 			w.env = append(w.env, name+"="+value)
@@ -122,6 +129,9 @@ func newWorld(t *testing.T, engine string) *world {
 	t.Cleanup(func() { w.noContainers(t) })
 	return w
 }
+
+// rootless tells whether the engine runs as the user.
+func rootless(engine string) bool { return engine == "podman" && os.Getuid() != 0 }
 
 // user makes everything of the world belong to an ordinary user of this uid, as whom
 // the program runs then. It needs root, and an engine that serves other users.

@@ -64,7 +64,7 @@ func TestOwnership(t *testing.T) {
 		}
 		w = w.set("SANDBOX_SET_UID_GID=1")
 		require.Equal(t, "written\n", w.ok(t, `mkdir -p ~/.cache/x ~/.config/y && touch ~/.cache/x/f && echo written`), "the home inside is the user's")
-		require.NoDirExists(t, filepath.Join(w.home, ".cache"), "and not the host's")
+		require.NoDirExists(t, filepath.Join(w.home, ".cache", "x"), "and not the host's")
 		out := w.ok(t, `id -u; id -g; echo "$HOME"; echo x >f; mkdir d; git add f && git commit -qm "from inside" && git log --format=%an:%s`)
 		require.Equal(t, strconv.Itoa(uid)+"\n"+strconv.Itoa(gid(w))+"\n"+w.home+"\nAda:from inside\n", out)
 		for _, name := range []string{"f", "d", ".git/HEAD", ".git/COMMIT_EDITMSG"} {

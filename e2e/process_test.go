@@ -56,6 +56,9 @@ func TestArguments(t *testing.T) {
 // Limits as the kernel has them.
 func TestLimits(t *testing.T) {
 	engines(t, func(t *testing.T, w *world) {
+		if rootless(w.engine) {
+			t.Skip("whether a user may set limits depends on what systemd delegates")
+		}
 		read := `v() { for f in "$@"; do if [ -r "$f" ]; then cat "$f"; return; fi; done; echo none; }
 			v /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes
 			v /sys/fs/cgroup/pids.max /sys/fs/cgroup/pids/pids.max

@@ -62,8 +62,9 @@ type Step struct {
 	// *TakenError, and the caller plans anew. Empty: nothing is looked for.
 	Taken string `json:"taken,omitempty"`
 	// Stop ends by name what the command began elsewhere. It runs when a signal
-	// ended the launch, or when the command has not ended a grace time after one.
-	Stop *Cmd `json:"stop,omitempty"`
+	// ended the launch, or when the command has not ended a grace time after one. If
+	// its first command fails, there was nothing left to end.
+	Stop []Cmd `json:"stop,omitempty"`
 }
 
 // Output says what a run step's standard output is for.

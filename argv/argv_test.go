@@ -64,7 +64,7 @@ func TestPlanJSONRoundTrip(t *testing.T) {
 	plan := Plan{Warnings: []string{"w"}, Notes: []string{"n"}, Steps: []Step{
 		{Kind: Poll, Why: "wait", Cmd: &cmd, Every: 250 * Millisecond, Within: 10 * Second, Undo: []Cmd{cmd}, Hint: "h"},
 		{Kind: Write, Why: "write", Path: "/p", Text: "t"},
-		{Kind: Main, Why: "go", Cmd: &cmd, Stop: &cmd, Taken: "t", Replace: true},
+		{Kind: Main, Why: "go", Cmd: &cmd, Stop: []Cmd{cmd}, Taken: "t", Replace: true},
 	}}
 	data, err := plan.JSON("docker", "linux")
 	require.NoError(t, err)
@@ -105,7 +105,7 @@ func TestCheckRefuses(t *testing.T) {
 		"is no path":                 {Steps: []Step{{Kind: Mkdir, Why: "x"}}},
 		"unknown kind":               {Steps: []Step{{Kind: "dance", Why: "x"}}},
 		"undo: no program is given":  {Steps: []Step{{Kind: Run, Why: "x", Cmd: ok, Undo: []Cmd{{}}}}},
-		"stop: no program is given":  {Steps: []Step{{Kind: Main, Why: "x", Cmd: ok, Stop: &Cmd{}}}},
+		"stop: no program is given":  {Steps: []Step{{Kind: Main, Why: "x", Cmd: ok, Stop: []Cmd{{}}}}},
 	} {
 		require.ErrorContains(t, Check(plan), want)
 	}

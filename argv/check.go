@@ -34,8 +34,8 @@ func checkStep(s Step) error {
 			return fmt.Errorf("undo: %w", err)
 		}
 	}
-	if s.Stop != nil {
-		if err := checkCmd(s.Stop); err != nil {
+	for i := range s.Stop {
+		if err := checkCmd(&s.Stop[i]); err != nil {
 			return fmt.Errorf("stop: %w", err)
 		}
 	}

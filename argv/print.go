@@ -43,18 +43,20 @@ func (p Plan) Shell() string {
 	}
 	for i := len(p.Steps) - 1; i >= 0; i-- {
 		step := p.Steps[i]
-		if step.Stop != nil {
-			comment(&b, "stop: end what a signal left behind")
-			b.WriteString(step.Stop.Shell() + "\n")
-		}
-		for k, undo := range step.Undo {
-			if k == 0 {
-				comment(&b, "undo: "+step.Why)
-			}
-			b.WriteString(undo.Shell() + "\n")
-		}
+		list(&b, "stop: end what a signal left behind", step.Stop)
+		list(&b, "undo: "+step.Why, step.Undo)
 	}
 	return b.String()
+}
+
+// list writes commands under one comment line, and nothing if there are none.
+func list(b *strings.Builder, why string, commands []Cmd) {
+	for i, c := range commands {
+		if i == 0 {
+			comment(b, why)
+		}
+		b.WriteString(c.Shell() + "\n")
+	}
 }
 
 // comment writes text as one comment line: a line break in it must not begin a command.

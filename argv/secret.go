@@ -73,16 +73,19 @@ func (p Plan) WithSecrets() Plan {
 	steps := make([]Step, len(p.Steps))
 	for i, step := range p.Steps {
 		step.Cmd = open(step.Cmd)
-		step.Stop = open(step.Stop)
-		undo := make([]Cmd, len(step.Undo))
-		for k := range step.Undo {
-			undo[k] = *open(&step.Undo[k])
-		}
-		step.Undo = undo
+		step.Stop, step.Undo = openAll(step.Stop), openAll(step.Undo)
 		steps[i] = step
 	}
 	p.Steps = steps
 	return p
+}
+
+func openAll(commands []Cmd) []Cmd {
+	out := make([]Cmd, len(commands))
+	for i := range commands {
+		out[i] = *open(&commands[i])
+	}
+	return out
 }
 
 func open(cmd *Cmd) *Cmd {

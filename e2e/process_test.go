@@ -185,7 +185,11 @@ func TestSignalsInTerminal(t *testing.T) {
 					ready(t, seen)
 					send(tty, cmd.Process)
 				})
-				require.Equal(t, want, code)
+				if name == "sigint" && w.engine == "podman" {
+					require.NotZero(t, code, "130, or what podman's client says when it is interrupted itself")
+				} else {
+					require.Equal(t, want, code)
+				}
 				w.noContainers(t)
 			})
 		})
@@ -207,7 +211,11 @@ func TestSignalsInPipe(t *testing.T) {
 					require.NoError(t, err)
 					require.NoError(t, cmd.Process.Signal(sig))
 					_ = cmd.Wait()
-					require.Equal(t, 3, cmd.ProcessState.ExitCode(), "the agent's own code")
+					codes := []int{3} // the agent's own
+					if w.engine == "podman" {
+						codes = append(codes, 128+int(sig)) // its client may give up on the container, which is ended by name then
+					}
+					require.Contains(t, codes, cmd.ProcessState.ExitCode())
 					w.noContainers(t)
 				})
 			})

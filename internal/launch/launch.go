@@ -79,17 +79,24 @@ func insideAlready(c config.Config) Launch {
 	}}
 }
 
-// mainStep runs the agent. With a terminal the engine's client does not pass signals
-// on, so that the launcher stays to end the container by name. Without one it may
-// become the client, unless other launches of the image may take the name first.
+// mainStep runs the agent. Without a terminal the launcher may become docker's client,
+// which passes signals on. It stays where the client does not: with a terminal, and
+// with podman, whose client can leave the container behind when a signal comes early.
+//
+// A name that another launch took meanwhile is looked for where that costs nothing
+// (with a terminal, standard error is the client's alone) or is likely.
 func mainStep(o oci.Options, f *platform.Facts, run oci.Launch) argv.Step {
-	stop := argv.New(o.Engine, "stop", "-t", "10", run.Name)
+	terminal := f.Terminal.Stdin && f.Terminal.Stdout
 	step := argv.Step{
-		Kind: argv.Main, Why: "run the agent in a container", Cmd: &run.Cmd, Stop: &stop,
+		Kind: argv.Main, Why: "run the agent in a container", Cmd: &run.Cmd,
+		Stop:    []argv.Cmd{argv.New(o.Engine, "stop", "-t", "10", run.Name)},
 		Hint:    "is " + o.Engine + " still installed and running? `llxsandbox engine` tells",
-		Replace: !(f.Terminal.Stdin && f.Terminal.Stdout),
+		Replace: !terminal && o.Engine == platform.Docker,
 	}
-	if oci.Contended(o.Image, f.Engine(o.Engine).Containers) {
+	if o.Engine == platform.Podman {
+		step.Stop = append(step.Stop, argv.New(o.Engine, "rm", "-f", run.Name)) // --rm is the client's work
+	}
+	if terminal || oci.Contended(o.Image, f.Engine(o.Engine).Containers) {
 		step.Taken = "already in use"
 	}
 	return step

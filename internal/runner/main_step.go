@@ -115,7 +115,13 @@ func (x *run) watch(cmd *exec.Cmd, step argv.Step, done chan error, w *watched) 
 // stop ends by name what the main command began elsewhere. That it is gone already is
 // the usual case, and no news.
 func (x *run) stop(step argv.Step, w *watched) {
-	if !w.stopped && step.Stop != nil && x.bounded(*step.Stop, io.Discard) == nil {
+	if w.stopped {
+		return
+	}
+	for i, c := range step.Stop {
+		if err := x.bounded(c, io.Discard); i == 0 && err != nil {
+			return
+		}
 		w.stopped = true
 	}
 }

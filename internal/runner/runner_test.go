@@ -227,7 +227,7 @@ func TestBackgroundSeesTheLauncherGo(t *testing.T) {
 func TestLostBackgroundEndsTheMainCommand(t *testing.T) {
 	b := newBench(t)
 	begin := time.Now()
-	stop := b.sh("echo stopped >>undone")
+	stop := []argv.Cmd{*b.sh("echo stopped >>undone")}
 	_, err := b.Run(plan(
 		argv.Step{Kind: argv.Start, Why: "run the proxy", Cmd: b.sh("while ! test -e up; do sleep 0.01; done; echo gone >&2; exit 9")},
 		argv.Step{Kind: argv.Main, Cmd: b.sh("touch up; sleep 60"), Stop: stop},
@@ -256,7 +256,7 @@ func TestSignalInEveryPhase(t *testing.T) {
 			return []argv.Step{{Kind: argv.Poll, Cmd: b.sh("touch here; sleep 60"), Every: 5, Within: 60000}}
 		},
 		"main": func(b *bench) []argv.Step {
-			return []argv.Step{{Kind: argv.Main, Cmd: b.sh("touch here; exec sleep 60"), Stop: b.sh("echo stopped >>undone")}}
+			return []argv.Step{{Kind: argv.Main, Cmd: b.sh("touch here; exec sleep 60"), Stop: []argv.Cmd{*b.sh("echo stopped >>undone")}}}
 		},
 	}
 	for name, steps := range phases {
@@ -293,7 +293,7 @@ func TestStubbornMainIsStoppedByNameThenKilled(t *testing.T) {
 		}
 		b.send <- syscall.SIGTERM
 	}()
-	_, err := b.Run(plan(argv.Step{Kind: argv.Main, Cmd: b.sh(`trap "" TERM; touch here; while :; do sleep 0.05; done`), Stop: b.sh("echo stopped >>undone")}))
+	_, err := b.Run(plan(argv.Step{Kind: argv.Main, Cmd: b.sh(`trap "" TERM; touch here; while :; do sleep 0.05; done`), Stop: []argv.Cmd{*b.sh("echo stopped >>undone")}}))
 	var signal *SignalError
 	require.ErrorAs(t, err, &signal)
 	require.Equal(t, "stopped\n", b.text(t, "undone")[:8])
@@ -308,7 +308,7 @@ func TestMainThatHandlesTheSignalKeepsItsCode(t *testing.T) {
 		b.send <- syscall.SIGTERM
 	}()
 	// Stop fails, as for a container that is gone: the command ended by itself.
-	code, err := b.Run(plan(argv.Step{Kind: argv.Main, Cmd: b.sh(`trap "exit 9" TERM; touch here; while :; do sleep 0.05; done`), Stop: b.sh("exit 1")}))
+	code, err := b.Run(plan(argv.Step{Kind: argv.Main, Cmd: b.sh(`trap "exit 9" TERM; touch here; while :; do sleep 0.05; done`), Stop: []argv.Cmd{*b.sh("exit 1")}}))
 	require.NoError(t, err)
 	require.Equal(t, 9, code)
 }

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/stretchr/testify/require"
 )
 
 var update = flag.Bool("update", false, "rewrite what scripts compare with")
@@ -144,8 +143,4 @@ func lines(ts *testscript.TestScript, neg bool, args []string) {
 	if strconv.Itoa(n) != args[0] {
 		ts.Fatalf("%d lines of %s contain %q, want %s", n, args[1], args[2], args[0])
 	}
-}
-
-func TestNewEnvHidesNothing(t *testing.T) {
-	require.NotEmpty(t, newApp().env["PATH"])
 }

@@ -73,6 +73,9 @@ type Terminal struct {
 	Stdout bool `json:"stdout"`
 }
 
+// Both tells whether the agent can be given a terminal.
+func (t Terminal) Both() bool { return t.Stdin && t.Stdout }
+
 // Path is one path of the host. A symbolic link is what it points to.
 type Path struct {
 	Path string   `json:"path"`
@@ -225,11 +228,14 @@ func (f *Facts) check() error {
 // Abs tells whether p is absolute on the facts' platform.
 func (f *Facts) Abs(p string) bool {
 	if f.OS == Windows {
-		drive := len(p) >= 3 && p[1] == ':' && (p[2] == '\\' || p[2] == '/') &&
-			('a' <= p[0] && p[0] <= 'z' || 'A' <= p[0] && p[0] <= 'Z')
-		return drive || strings.HasPrefix(p, `\\`)
+		return HasDrive(p) || strings.HasPrefix(p, `\\`)
 	}
 	return strings.HasPrefix(p, "/")
+}
+
+// HasDrive tells whether a path begins with a drive of Windows, such as C:\.
+func HasDrive(p string) bool {
+	return len(p) > 2 && p[1] == ':' && (p[2] == '\\' || p[2] == '/') && ('a' <= p[0] && p[0] <= 'z' || 'A' <= p[0] && p[0] <= 'Z')
 }
 
 // JSON returns the facts as ReadFacts reads them.

@@ -12,7 +12,7 @@ import (
 // ContainerPath returns where a host path is inside: at the same place, and on
 // Windows C:\a\b at /c/a/b.
 func ContainerPath(host string) string {
-	if HasDrive(host) {
+	if platform.HasDrive(host) {
 		host = "/" + strings.ToLower(host[:1]) + host[2:]
 	} else if strings.HasPrefix(host, "/") {
 		return host // a backslash is a character like any other there
@@ -20,17 +20,12 @@ func ContainerPath(host string) string {
 	return strings.ReplaceAll(host, `\`, "/")
 }
 
-// HasDrive tells whether a path begins with a drive of Windows, such as C:\.
-func HasDrive(p string) bool {
-	return len(p) > 2 && p[1] == ':' && (p[2] == '\\' || p[2] == '/') && ('a' <= p[0] && p[0] <= 'z' || 'A' <= p[0] && p[0] <= 'Z')
-}
-
 // volume returns the --volume of one mount. What is mounted already is left out; a
 // second mount over the same target is an error, since the engines refuse it with
 // words that name neither source.
 func (b *builder) volume(m Mount) (part, error) {
 	from := m.From
-	if HasDrive(from) && b.facts.OS == platform.Windows {
+	if platform.HasDrive(from) && b.facts.OS == platform.Windows {
 		from = from[2:]
 	}
 	if strings.Contains(m.To, ":") || strings.Contains(from, ":") {

@@ -113,10 +113,16 @@ func (b *builder) base() (part, error) {
 
 // hardening stands in front of the user's own flags, which can give a capability back.
 func (b *builder) hardening() (part, error) {
-	if !b.Hardening {
-		return part{}, nil
+	return args(b.Harden()...), nil
+}
+
+// Harden returns the flags that take every capability and every way to more from a
+// container; none if that is switched off.
+func (o Options) Harden() []string {
+	if !o.Hardening {
+		return nil
 	}
-	return args("--cap-drop=ALL", "--security-opt", "no-new-privileges"), nil
+	return []string{"--cap-drop=ALL", "--security-opt", "no-new-privileges"}
 }
 
 func (b *builder) flags() (part, error) { return args(b.Flags...), nil }
@@ -136,7 +142,7 @@ func (b *builder) limits() (part, error) {
 // terminal: with only one of the two, docker refuses to start or mangles what a
 // script captures.
 func (b *builder) terminal() (part, error) {
-	if b.facts.Terminal.Stdin && b.facts.Terminal.Stdout {
+	if b.facts.Terminal.Both() {
 		return args("-t"), nil
 	}
 	return part{}, nil

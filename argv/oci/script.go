@@ -41,7 +41,7 @@ func (b *builder) entrypoint() (part, error) {
 
 // asUser wraps the script so that it runs as the host's user, where that is asked for.
 func (b *builder) asUser(script string, rest bool) string {
-	if whom(b.Options, b.facts) != UserHost || asRoot(b.Options, b.facts) {
+	if Whom(b.Options, b.facts) != UserHost || asRoot(b.Options, b.facts) {
 		return script
 	}
 	return b.becomeUser(script, rest)

@@ -15,8 +15,8 @@ const sandboxUser = "gemini"
 // imageUID is the uid of the sandbox image's own user, `node`.
 const imageUID = 1000
 
-// whom resolves the user: the host's on Debian and Ubuntu, unless something else was asked for.
-func whom(o Options, f *platform.Facts) User {
+// Whom resolves the user: the host's on Debian and Ubuntu, unless something else was asked for.
+func Whom(o Options, f *platform.Facts) User {
 	if o.User != UserAuto {
 		return o.User
 	}
@@ -38,7 +38,7 @@ func asRoot(o Options, f *platform.Facts) bool {
 // or a 0700 directory.
 func HostUserInside(o Options, f *platform.Facts) bool {
 	rootless := f.Engine(o.Engine).Rootless
-	switch whom(o, f) {
+	switch Whom(o, f) {
 	case UserHost, UserRoot:
 		return true
 	default:
@@ -48,7 +48,7 @@ func HostUserInside(o Options, f *platform.Facts) bool {
 
 // user is section 25.
 func (b *builder) user() (part, error) {
-	switch whom(b.Options, b.facts) {
+	switch Whom(b.Options, b.facts) {
 	case UserRoot:
 		return args("--user", "root"), nil
 	case UserHost:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/llxsandbox/llxsandbox/argv"
 	"github.com/llxsandbox/llxsandbox/argv/oci"
+	"github.com/llxsandbox/llxsandbox/platform"
 )
 
 var lookup = func(name string) string { return map[string]string{"A": "a value", "EMPTY": ""}[name] }
@@ -58,7 +59,7 @@ func FuzzMounts(f *testing.F) {
 			require.NotContains(t, m.To, ":")
 			require.True(t, strings.HasPrefix(m.To, "/"), m.To)
 			require.True(t, strings.HasPrefix(m.From, "/") || m.From[1] == ':', m.From)
-			if !oci.HasDrive(m.From) {
+			if !platform.HasDrive(m.From) {
 				require.NotContains(t, m.From, ":")
 			}
 			require.Contains(t, []string{"ro", "rw", "z", "Z"}, m.Mode)

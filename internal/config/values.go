@@ -10,6 +10,7 @@ import (
 
 	"github.com/llxsandbox/llxsandbox/argv"
 	"github.com/llxsandbox/llxsandbox/argv/oci"
+	"github.com/llxsandbox/llxsandbox/platform"
 )
 
 // badValue is the one error for a wrong value: where it came from, what it is, what
@@ -76,7 +77,7 @@ func parsePort(from, item string) (oci.Port, error) {
 // parseMount reads "FROM[:TO[:OPTS]]". Whether FROM exists is a question for the facts.
 func parseMount(from, item, home string) (oci.Mount, error) {
 	rest, drive := item, ""
-	if oci.HasDrive(item) && item[2] == '\\' { // C:\a\b
+	if platform.HasDrive(item) && item[2] == '\\' { // C:\a\b
 		drive, rest = item[:2], item[2:]
 	}
 	parts := strings.Split(rest, ":")

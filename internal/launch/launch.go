@@ -86,7 +86,7 @@ func insideAlready(c config.Config) Launch {
 // A name that another launch took meanwhile is looked for where that costs nothing
 // (with a terminal, standard error is the client's alone) or is likely.
 func mainStep(o oci.Options, f *platform.Facts, run oci.Launch) argv.Step {
-	terminal := f.Terminal.Stdin && f.Terminal.Stdout
+	terminal := f.Terminal.Both()
 	step := argv.Step{
 		Kind: argv.Main, Why: "run the agent in a container", Cmd: &run.Cmd,
 		Stop:    []argv.Cmd{argv.New(o.Engine, "stop", "-t", "10", run.Name)},

@@ -41,11 +41,8 @@ func proxySteps(o oci.Options, f *platform.Facts) []argv.Step {
 }
 
 func proxyArgs(o oci.Options, f *platform.Facts) []string {
-	args := []string{"run", "--rm", "--init"}
-	if o.Hardening {
-		args = append(args, "--cap-drop=ALL", "--security-opt", "no-new-privileges")
-	}
-	if o.User == oci.UserHost || o.User == oci.UserAuto && f.OS == platform.Linux && f.OSRelease.Debian() {
+	args := append([]string{"run", "--rm", "--init"}, o.Harden()...)
+	if oci.Whom(o, f) == oci.UserHost {
 		args = append(args, "--user", strconv.Itoa(f.UID)+":"+strconv.Itoa(f.GID))
 	}
 	dir := oci.ContainerPath(f.WorkDir)

@@ -32,13 +32,12 @@ func (x *run) main(step argv.Step) (int, error) {
 		said.pass = x.Stderr
 		cmd.Stderr = &said
 	}
-	if err := cmd.Start(); err != nil {
+	done, err := begin(cmd)
+	if err != nil {
 		return 0, failure(step, "", err)
 	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
 	w := watched{}
-	err := x.watch(cmd, step, done, &w)
+	err = x.watch(cmd, step, done, &w)
 	code, signalled, ok := exitCode(err)
 	if !ok && !errors.Is(err, exec.ErrWaitDelay) {
 		return 0, failure(step, "", err)

@@ -132,11 +132,10 @@ func (x *run) wait(step argv.Step) error {
 
 // finish starts cmd and waits for it; a signal to us ends it.
 func (x *run) finish(cmd *exec.Cmd) error {
-	if err := cmd.Start(); err != nil {
+	done, err := begin(cmd)
+	if err != nil {
 		return err
 	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
 	select {
 	case err := <-done:
 		if signal := x.Signals.Err(); signal != nil {
@@ -149,15 +148,24 @@ func (x *run) finish(cmd *exec.Cmd) error {
 	}
 }
 
+// begin starts cmd; done gets what its Wait returns.
+func begin(cmd *exec.Cmd) (done chan error, err error) {
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	done = make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	return done, nil
+}
+
 // runGroup runs cmd to its end, in a process group of its own; when ctx is done, it
 // ends the whole group at once.
 func runGroup(ctx context.Context, cmd *exec.Cmd) error {
 	ownGroup(cmd)
-	if err := cmd.Start(); err != nil {
+	done, err := begin(cmd)
+	if err != nil {
 		return err
 	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
 	select {
 	case err := <-done:
 		return err
